@@ -1004,3 +1004,12 @@ function addPackagesOfTypes() {
   write('node_modules/@types/README.md', '')
   addPackages('@types/node')
 }
+
+test('two imports of a library get no comment about a second meaning of a name', () => {
+  const text = "import Piscina from 'piscina'\nimport type { Options } from 'piscina'\nnew Piscina()\n"
+  const { refusals } = migrate(text, 'main.ts')
+  assert.deepEqual(
+    refusals.map(refusal => refusal.text),
+    ['The file imports the library twice.', 'An import of a type.'],
+  )
+})

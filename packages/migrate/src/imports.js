@@ -10,6 +10,7 @@ import { isString, keyOf } from './source.js'
  */
 export function findImports(source, library) {
   const found = { isUsed: false, whole: [], named: new Map(), statement: undefined, specifiers: [] }
+  const imports = []
   const isName = text => text === library || text === doorOf(library)
   for (const literal of source.ofType('StringLiteral', 'TemplateElement')) {
     const text = isString(literal) ? literal.value : literal.value.cooked
@@ -18,6 +19,8 @@ export function findImports(source, library) {
     if (!loadsModule(source, parent)) continue
     found.isUsed = true
     if (isName(text)) found.specifiers.push({ node: literal, library })
+    // A second import has a refusal of its own.
+    if (parent.type === 'ImportDeclaration') imports.push(parent)
     const isPlain = isString(literal) && isName(text)
     if (isPlain && parent.type === 'ImportDeclaration') readImport(source, parent, found)
     else if (isPlain && isRequire(parent)) readRequire(source, parent, found)
@@ -26,7 +29,7 @@ export function findImports(source, library) {
   if (found.statement !== undefined) {
     const names = [...found.whole, ...found.named.keys()]
     for (const node of names.flatMap(name => source.declarations(name))) {
-      if (!isInside(node, found.statement))
+      if (![found.statement, ...imports].some(statement => isInside(node, statement)))
         source.refuse(node, `'${node.name}' has a second meaning in this file. Rename one of them.`)
     }
   }
