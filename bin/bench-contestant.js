@@ -59,7 +59,7 @@ async function load(file) {
 async function loadHandler({ file, name }) {
   const module = await load(file)
   const ofCommonJs = module.default ?? {}
-  const handler = module[name] ?? ofCommonJs[name]
+  const handler = module[name] ?? (Object.hasOwn(ofCommonJs, name) ? ofCommonJs[name] : undefined)
   if (typeof handler === 'function') {
     await (module.setup ?? ofCommonJs.setup)?.()
     return handler

@@ -35,6 +35,11 @@ export function advise(results, workers, usableCores) {
   const [main, lido, map] = ['main', 'lido', 'map'].map(of)
   const others = ['piscina', 'tinypool'].map(of).filter(other => other !== undefined)
   if (main.activeShare < waitingShare) return adviceForWaiting(main)
+  if (main.isInline) {
+    const note =
+      'The function uses context of lido/worker, so the main thread ran it through an inline pool. That takes longer than a plain call. Without context the command can say whether a pool helps.'
+    return others.length > 0 ? [note, compare(lido, others)] : [note]
+  }
   const handOverMs = Math.max(0, lido.medianMs - main.medianMs)
   // A higher rate counts more than the delay of a single call.
   const isShort = main.medianMs < handOverMs && lido.rate < main.rate * levelRatio

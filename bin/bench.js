@@ -26,6 +26,8 @@ const mostWorkers = 1024
 /** Start, warm-up and end of a measurement, in units of `--seconds`, and in milliseconds. */
 const partsOfStep = 2
 const startMs = 500
+/** How much longer than planned a measurement may take before the command says that a call may never end. */
+const patienceSeconds = 10
 /** Below this run time, the command also measures `pool.map()`, which puts several items into a task. */
 const shortMs = 0.5
 const noArgument =
@@ -97,6 +99,12 @@ async function measure(order, others) {
 function runContestant(order) {
   return new Promise(done => {
     const child = fork(contestant, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'], serialization: 'json' })
+    const patience = order.seconds * 2 * partsOfStep + patienceSeconds
+    const hint = setTimeout(() => {
+      process.stderr.write(
+        `\nNo figures after ${patience} s: a call may never end. Ctrl-C stops the command.\n`,
+      )
+    }, patience * 1000)
     // A function that blocks the process would keep it alive without its parent.
     const kill = () => child.kill('SIGKILL')
     process.once('exit', kill)
@@ -104,9 +112,13 @@ function runContestant(order) {
     child.stderr.setEncoding('utf8').on('data', text => {
       errors = (errors + text).slice(-2000)
     })
-    child.once('message', done)
+    child.once('message', figures => {
+      clearTimeout(hint)
+      done(figures)
+    })
     child.once('error', error => done({ problem: error.message, exitCode: 1 }))
     child.once('close', (code, signal) => {
+      clearTimeout(hint)
       process.off('exit', kill)
       done({
         problem: `The process ended (${signal ?? `exit code ${code}`}).\n${errors}`.trim(),

@@ -254,11 +254,15 @@ function startMessage(
 }
 
 function exportAdvice(name: string, exports: readonly string[]): string {
-  if (exports.length === 0) return "Export one, or set 'name' to another export."
+  const how =
+    name === 'default'
+      ? "Write 'export default' or 'module.exports =' before the function"
+      : 'Export the function'
+  if (exports.length === 0) return `${how}, or set 'name' to another export.`
   const shown = exports.slice(0, MOST_EXPORTS).join(', ')
   const list = exports.length > MOST_EXPORTS ? `${shown} and ${exports.length - MOST_EXPORTS} more` : shown
   const nearest = nearestName(name, exports)
-  return `It exports ${list}. ${nearest === undefined ? "Export the function, or set 'name' to one of these." : `Did you mean '${nearest}'?`}`
+  return `It exports ${list}. ${nearest === undefined ? `${how}, or set 'name' to one of these.` : `Did you mean '${nearest}'?`}`
 }
 
 function memoryMessage(file: string): string {
