@@ -567,7 +567,7 @@ describe('resolveRun()', () => {
   test('a call is refused when neither the pool nor the call has a filename', () => {
     assert.match(
       callRefusal(undefined, resolveOptions({})).message,
-      /Give 'filename' to the pool or to run\(\)/,
+      /Give 'module' or 'filename' to the pool, or 'filename' to run\(\)/,
     )
   })
 

@@ -35,12 +35,12 @@ const mistakes = {
   'a path in place of the options': [
     `new Pool('./handler.mjs')`,
     invalidOption,
-    [/must be an object/, /\{ filename \}/],
+    [/must be an object/, /\{ module: \(\) => import\('\.\/work\.js'\), base: import\.meta\.url \}/],
   ],
   'a URL in place of the options': [
     `new Pool(file('handler.mjs'))`,
     invalidOption,
-    [/must be an object/, /\{ filename \}/, /instance of URL/],
+    [/must be an object/, /\{ module: /, /instance of URL/],
   ],
   'a relative path': [
     `one({ filename: './handler.mjs' })`,
@@ -67,10 +67,11 @@ const mistakes = {
     invalidOption,
     [/'maxWorker'/, /Did you mean 'maxWorkers'\?/],
   ],
-  'an option of another library': [
-    `one({ poolSize: 4 })`,
+  'an option of another library': [`one({ poolSize: 4 })`, invalidOption, [/'poolSize'/, /Use 'maxWorkers'/]],
+  'an option that no library has': [
+    `one({ colour: 4 })`,
     invalidOption,
-    [/'poolSize'/, /Use one of .*maxWorkers/],
+    [/'colour'/, /Use one of .*maxWorkers/],
   ],
   'a number in quotes': [
     `one({ maxWorkers: '4' })`,
@@ -87,7 +88,7 @@ const mistakes = {
     invalidOption,
     [/'queue'/, /push\(task\)/, /a function/],
   ],
-  'a call without a file': [`await one().run(1)`, invalidTask, [/Give 'filename' to the pool or to run\(\)/]],
+  'a call without a file': [`await one().run(1)`, invalidTask, [/Give 'module' or 'filename' to the pool/]],
   'a misspelt option of a call': [
     `await one({ filename: file('handler.mjs') }).run(1, { nam: 'square' })`,
     invalidTask,

@@ -177,6 +177,6 @@ function handlerFileOf(given: unknown, settings: CoreSettings): string {
     throw new InvalidTaskError('filename', `The handler's file of this pool ${settings.handlerProblem}.`)
   throw new InvalidTaskError(
     'filename',
-    "The call has no handler file. Give 'filename' to the pool or to run().",
+    "The call has no handler file. Give 'module' or 'filename' to the pool, or 'filename' to run().",
   )
 }

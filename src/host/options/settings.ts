@@ -65,7 +65,8 @@ export function resolveOptions(
   callerFile: () => string | null = () => null,
   startAhead: (workerOptions: Record<string, unknown>) => void = () => {},
 ): CoreSettings {
-  if (given !== undefined && !mayHoldOptions(given)) poolErrors.noObject(given, 'filename')
+  if (given !== undefined && !mayHoldOptions(given))
+    poolErrors.noObject(given, "module: () => import('./work.js'), base: import.meta.url")
   const read = poolTable.read(given ?? {}, poolErrors)
   const workerOptions = workerOptionsOf(read)
   // The thread starts while the file is looked for.
