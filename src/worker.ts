@@ -18,9 +18,15 @@ export { move } from './shared/messages/move.js'
 export { transferableSymbol, valueSymbol } from './shared/messages/moved.js'
 
 /**
- * The running task: tells whether it is cancelled. It belongs to the task whose handler runs the code: also after an await, in timers
- * and callbacks, and with several tasks in one worker. Code that runs on after the result keeps its own task. Outside a task, for
- * example on the host or at the top level of a module, each member throws an error with the code `ERR_LIDO_OUTSIDE_TASK`.
+ * The running task, for its handler: whether it is cancelled, its progress, calls of the caller's functions.
+ *
+ * It is always the task whose handler runs the code, also after an await, in timers and callbacks, and with several tasks in one
+ * worker. Outside a task, for example on the host or at the top level of a module, each member throws an error with the code
+ * `ERR_LIDO_OUTSIDE_TASK`.
+ * @example
+ * context.throwIfCancelled()
+ * context.progress(0.5)
+ * @see [context](https://OWNER.github.io/lido/reference/worker.html#context)
  */
 export const context: TaskContext = enableTaskContext()
 

@@ -18,12 +18,16 @@ export interface TaskContext {
    * without limits, and if they are more than 24 days away. Pass it on, for example as the timeout of a query.
    */
   readonly deadline: Date | undefined
-  /** Throws a `TaskCancelledError` once the task is cancelled. The `reason` of the error is the reason of `signal`. */
+  /**
+   * Throws a `TaskCancelledError` once the task is cancelled. The `reason` of the error is the reason of `signal`.
+   * @see [Cancel tasks and limit their time](https://OWNER.github.io/lido/guides/cancelling.html)
+   */
   throwIfCancelled(): void
   /**
    * Sends a value to the `onProgress` function of the caller. Never waits. While the caller has not handled the last value, a new
    * value replaces the one that waits. The newest value arrives before the result. Throws `DataCloneError` for a value that cannot
    * be copied. Without `onProgress`, the value is ignored.
+   * @see [Show the progress of a task](https://OWNER.github.io/lido/guides/progress.html)
    */
   progress(value: unknown): void
   /**
@@ -32,6 +36,7 @@ export interface TaskContext {
    * when the task is cancelled, and with `DataCloneError` for an argument that cannot be copied. Arguments and results are copied as
    * by `structuredClone()`. While the handler waits, its worker may run the tasks that the function submits. With
    * `concurrentTasksPerWorker` above 1, it may run any task.
+   * @see [Call the program from a handler](https://OWNER.github.io/lido/guides/calling-back.html)
    */
   call<Result = any>(name: string, ...args: unknown[]): Promise<Result>
   /** The job of a queue that the task belongs to, with `lido/bullmq`. `undefined` for other tasks. */

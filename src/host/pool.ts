@@ -54,8 +54,8 @@ import { engineOf, PoolProperties } from './pool-properties.js'
  * await pool.close()
  * ```
  *
- * `Module` is the type of the handlers' module: it gives the types of payloads and results. `Default` is the name of the export
- * that calls without a `name` run. Give it when the pool's option `name` is not `'default'`.
+ * `Module` is the type of the handlers' module: it gives the types of payloads and results. A call without `name` runs the export
+ * named `Default`. Give it when the pool's option `name` is not `'default'`.
  * @see [Pool](https://OWNER.github.io/lido/reference/pool.html)
  */
 export class Pool<Module = any, Default extends HandlerName<Module> = DefaultName<Module>>
@@ -179,7 +179,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
 
   /**
    * Runs one task for each item of the input, and gives the results as an async iterable. It pulls an item only when a place is
-   * free (`concurrency`), so the input may be endless. Iterate over it, or call `toArray()` or `forEach()`.
+   * free (`concurrency`), so the input may be endless. Iterate over it, `await` it
+   * for an array, or call `forEach()`.
    *
    * Throws `InvalidTaskError`. The iteration rejects with the error of the first task that fails, unless `onError` says to go on;
    * with the error of the input; with `TaskCancelledError` when `signal` is aborted; with `PoolClosedError`.
