@@ -59,7 +59,7 @@ function nextSteps(project, [handler, , test]) {
     purpose === '' ? `  ${command}` : `  ${command.padEnd(width)}   # ${purpose}`,
   )
   const types = project.lacksNodeTypes
-    ? 'Also add the types of Node to compilerOptions in tsconfig.json: "types": ["node"]\n\n'
+    ? 'If tsc does not find the types of Node, add them to compilerOptions in tsconfig.json: "types": ["node"]\n\n'
     : ''
   return `Next:\n\n${lines.join('\n')}\n\n${types}Then write your own function into ${handler}, and call it by its name: pool.api.name(value).\n`
 }

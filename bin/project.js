@@ -47,8 +47,8 @@ export function readProject(folder) {
     ...language,
     ...{ isTypeScript, runner, packages, hasManifest: manifestFile !== null },
     missingTools: tools.filter(name => !packages.has(name)),
-    // An empty list, as `tsc --init` writes it, hides the types of Node.
-    lacksNodeTypes: isTypeScript && compiler.types?.includes?.('node') === false,
+    // An empty list, as `tsc --init` writes it, hides the types of Node. Since TypeScript 6, a missing list is empty.
+    lacksNodeTypes: isTypeScript && configFile !== null && compiler.types?.includes?.('node') !== true,
     words: [
       ...(isTypeScript ? ['TypeScript'] : []),
       language.isModule ? 'ES modules' : 'CommonJS',
