@@ -372,6 +372,13 @@ async function bundleModules(entries, others = {}) {
       onLoad({ filter: /\bhost[\\/]backend[\\/]inline-backend\.js$/ }, ({ path }) => ({
         contents: readFileSync(path.replace(bare, join(next, 'esm')), 'utf8'),
       }))
+      // `index.js` has this code as well.
+      onLoad({ filter: /\bbare[\\/]kit\.js$/ }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8').replace(
+          /^export (\{[^}]*\}) from '\.\/shared\/.*$/gm,
+          'export const $1 = kitParts',
+        ),
+      }))
       onResolve({ filter: /^\.\.\/inspection\.js$/ }, () => ({ path: './inspection.js', external: true }))
       onResolve({ filter: /^(\.\.\/){2}(index|worker|kit)\.js$/ }, ({ path }) => ({ path, external: true }))
       onResolve({ filter: /^\.\/index\.js$/ }, ({ path, importer }) =>

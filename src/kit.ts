@@ -7,14 +7,13 @@
 
 import type { PoolFigures, QuestionListener } from './api/figures.js'
 import type { AdaptStart } from './api/pool-options.js'
-// Only types: the classes of the host must exist once, in `index.js`.
+// Only types: the code is in `index.js`.
 import type * as mapRun from './host/calls/map-run.js'
 import type * as foreignQueue from './host/kit/foreign-queue.js'
 import type * as problems from './host/kit/problems.js'
 import type * as rejection from './host/task/rejection.js'
 import type * as roomWaiters from './host/task/room-waiters.js'
 import { kitParts, type Pool, type PoolOptions, type RunOptions } from './index.js'
-import { shorten as shortenText } from './shared/platform/shorten.js'
 
 /**
  * As `new Pool(options)`. Throws `InvalidOptionError` and `WorkerStartError`.
@@ -85,7 +84,7 @@ export const importedFile: (
 ) => string | { problem: string } = kitParts.importedFile
 
 /** Cuts a text from outside, such as the name of a job, for a message. */
-export const shorten: (text: string, most?: number) => string = shortenText
+export const shorten: (text: string, most?: number) => string = kitParts.shorten
 
 /** Makes the object of `pool.api`: a method for each name that the program uses. */
 export const createApi = kitParts.createApi
@@ -117,6 +116,7 @@ export type { MapSettings } from './host/calls/map-options.js'
 export type { MapRunner, SubmittedItem } from './host/calls/map-run.js'
 export type { ForeignQueue } from './host/kit/foreign-queue.js'
 
+// In the built package, `kitParts` gives the values that follow, too. See `scripts/build.js`.
 // The carried stores of a caller, for calls that reach their pool later or on another machine.
 export { type Carrier, captureCarried, foreignValues, runCarried } from './shared/context/carried.js'
 export { markPoolError } from './shared/errors/pool-errors.js'
@@ -133,8 +133,27 @@ export { HEAD_BYTES } from './shared/messages/pipe-frames.js'
 export { errorForProcess, packMessage } from './shared/messages/process-values.js'
 export { unpackMessage } from './shared/messages/unpack-message.js'
 // Options.
-export * from './shared/options/option-rules.js'
-export * from './shared/options/option-table.js'
+export {
+  boolean,
+  group,
+  integer,
+  isRecord,
+  milliseconds,
+  oneOf,
+  text,
+  unchecked,
+  value,
+} from './shared/options/option-rules.js'
+export {
+  describe,
+  mayHoldOptions,
+  OptionErrors,
+  type OptionRule,
+  OptionTable,
+  ownFields,
+  type Resolved,
+  type RulesFor,
+} from './shared/options/option-table.js'
 // Time.
 export { realClock, type Timer } from './shared/platform/clock.js'
 export { within } from './shared/platform/within.js'

@@ -130,6 +130,11 @@ describe('main entry points', () => {
     for (const name of ['default', 'Piscina', 'move', 'version']) assert.ok(found[2].includes(name), name)
   })
 
+  test('every export of lido/kit has a value', async () => {
+    const program = `console.log(JSON.stringify(Object.entries(require('lido/kit')).filter(([, value]) => value === undefined)))`
+    assert.deepEqual(answer(await run('kit-door.cjs', program)), [])
+  })
+
   for (const flags of [[], [withoutRequireOfModules]]) {
     test(`require() finds the exports of the main entry points${flags.length > 0 ? ' without require() of ES modules' : ''}`, async () => {
       const found = answer(

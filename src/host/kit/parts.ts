@@ -1,6 +1,23 @@
-// What the kit takes from the host. An adapter must not bundle copies of these, because their classes must exist once.
+// The exports of the kit. They are in `index.js`, because their classes must exist once, and the package holds their code once.
 import type { RunOptions } from '../../api/call-options.js'
 import type { AdaptStart, PoolOptions } from '../../api/pool-options.js'
+import { captureCarried, foreignValues, runCarried } from '../../shared/context/carried.js'
+import { markPoolError } from '../../shared/errors/pool-errors.js'
+import {
+  deserializeError,
+  ErrorClasses,
+  problemWithClass,
+  serializeError,
+} from '../../shared/errors/serialize-error.js'
+import { UnsendableError } from '../../shared/errors/uncloneable-path.js'
+import { HEAD_BYTES } from '../../shared/messages/pipe-frames.js'
+import { errorForProcess, packMessage } from '../../shared/messages/process-values.js'
+import { unpackMessage } from '../../shared/messages/unpack-message.js'
+import * as optionRules from '../../shared/options/option-rules.js'
+import * as optionTable from '../../shared/options/option-table.js'
+import { realClock } from '../../shared/platform/clock.js'
+import { shorten } from '../../shared/platform/shorten.js'
+import { within } from '../../shared/platform/within.js'
 import { embedWorkerCode } from '../backend/worker-code.js'
 import { createApi } from '../calls/api-object.js'
 import { resolveClose, resolveRoom, runTable } from '../calls/call-options.js'
@@ -46,4 +63,22 @@ export const kitParts = {
   checkSource,
   resolveClose,
   resolveRoom,
+  captureCarried,
+  foreignValues,
+  runCarried,
+  markPoolError,
+  deserializeError,
+  ErrorClasses,
+  problemWithClass,
+  serializeError,
+  UnsendableError,
+  HEAD_BYTES,
+  errorForProcess,
+  packMessage,
+  unpackMessage,
+  ...optionRules,
+  ...optionTable,
+  realClock,
+  shorten,
+  within,
 } as const
