@@ -170,8 +170,8 @@ function toCommonJs(text, file) {
       for (const [local, name = local] of names(list)) exported.set(name, local)
       return ''
     })
-  const left = /^(import|export) .*$/m.exec(code)
-  if (left !== null || exported.size === 0) throw new Error(`${file} does not become CommonJS: ${left?.[0]}`)
+  const left = exported.size === 0 ? ['it has no export'] : /^(import|export)\b(?! *\().*$/m.exec(code)
+  if (left !== null) throw new Error(`${file} does not become CommonJS: ${left[0]}`)
   const members = [...exported].map(([name, local]) => (name === local ? name : `${name}: ${local}`))
   // Compiled `import`s look for this mark before they read the default export.
   if (exported.has('default')) members.push('__esModule: true')
@@ -195,7 +195,10 @@ function shorten(code) {
   const comments = [...withOneName.matchAll(ignored)].map(([, each]) => each.replace(/\n\s*/g, ' '))
   const marked = withOneName.replace(ignored, 'importWithComments(')
   const { code: short } = transformSync(marked, { minify: true, target: 'node20' })
-  return inLines(short.replace(/\bimportWithComments\(/g, () => `import(${comments.shift()}`))
+  const restored = short.replace(/\bimportWithComments\(/g, () => `import(${comments.shift()}`)
+  if (comments.length > 0 || restored.includes('import(undefined'))
+    throw new Error('An import() lost its comments')
+  return inLines(restored)
 }
 
 /** Begins a line at each statement, variable and member of a class. Rollup would change strings that esbuild breaks into lines. */
