@@ -329,13 +329,13 @@ describe('RemotePool without a server', () => {
   test('options that need the scheduler of a local pool are refused with advice', async () => {
     const options = { engine: 'redis', connection: {} }
     const create = option => () => new RemotePool('jobs', { ...options, ...option })
-    assert.throws(create({ groups: {} }), /'groups'.*BullMQ.*tenants\.md/)
-    assert.throws(create({ aging: 1_000 }), /'aging'.*priority.*tenants\.md/)
+    assert.throws(create({ groups: {} }), /'groups'.*BullMQ.*tenants\.html/)
+    assert.throws(create({ aging: 1_000 }), /'aging'.*priority.*tenants\.html/)
     const pool = new RemotePool('jobs', options)
     const cases = [
       [{ key: 'document' }, /'key'.*keeps no order.*Wait for each job/],
       [{ keyOrder: 'none' }, /'keyOrder'.*no worker/],
-      [{ group: 'tenant' }, /'group'.*BullMQ.*tenants\.md/],
+      [{ group: 'tenant' }, /'group'.*BullMQ.*tenants\.html/],
     ]
     for (const [option, message] of cases) {
       await assert.rejects(pool.run(1, option), message)
