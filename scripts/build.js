@@ -180,8 +180,8 @@ function toCommonJs(text, file) {
 }
 
 /**
- * Makes the code smaller. Functions, classes and methods keep their names, so that a stack trace can be read. Local variables and private
- * members get short names.
+ * Makes the code smaller. Functions of modules, classes and methods keep their names, so that a stack trace can be read. Local variables,
+ * functions inside functions and private members get short names.
  */
 function shorten(code) {
   // A class that uses its own name has two names. Its `name` is the inner one.
