@@ -24,7 +24,7 @@ addPackages(
 
 test('the programs of map.md print the sizes and the progress, and cause no warning', async () => {
   assert.deepEqual(writePrograms(guide('map'), 'map'), ['compress.mjs', 'sizes.mjs', 'progress.mjs'])
-  const ownFiles = await node('map/sizes.mjs', 'node_modules/lido/dist/esm/worker')
+  const ownFiles = await node('map/sizes.mjs', 'node_modules/lido/dist/cjs/worker')
   assert.match(printed(ownFiles), /^node_modules.lido.*: \d+ %$/m)
   assert.equal(ownFiles.errors, '')
   const line = 'one line of a file that compresses well\n'
