@@ -133,9 +133,10 @@ async function bundleEntryPoints() {
   }
   for (const { path, text } of bundles) {
     const file = relative(next, path).replaceAll('\\', '/')
-    const { code, exported } = toCommonJs(text, file)
-    write(`cjs/${file}`, code)
-    if (file !== 'inspection.js') writeReexport(file, exported)
+    const { code, exported, packages } = toCommonJs(text, file)
+    write(codeFile(file, packages), code)
+    if (packages.length > 0) importPackages(file, packages)
+    if (file !== 'inspection.js') writeReexport(file, exported, packages)
   }
   for (const { path, text } of forWorkers) write(`esm/${relative(next, path)}`, text)
   write('cjs/worker/entry/all.cjs', toCommonJs(codeOfWorkers, workerCode).code)
@@ -153,12 +154,18 @@ function write(file, text) {
  * Makes CommonJS of a bundle. esbuild writes each import on lines of its own, and one `export` at the end. Its own format for CommonJS has a
  * getter for each export, and a call through it is slower. A bundle has no `require()` in a bundled ES module, so modules of Node come from
  * `getBuiltinModule()`.
- * @returns the code, and the name of the local variable of each export
+ * @returns the code, the name of the local variable of each export, and the packages that it imports
  */
 function toCommonJs(text, file) {
   const exported = new Map()
   const names = list => list.split(',').map(each => each.trim().split(' as '))
-  const load = from => (/^"node:/.test(from) ? `process.getBuiltinModule(${from})` : `require(${from})`)
+  const packages = new Set()
+  const load = from => {
+    if (/^"node:/.test(from)) return `process.getBuiltinModule(${from})`
+    if (/^"\.\.?\//.test(from)) return `require(${from})`
+    packages.add(from)
+    return `importedPackages[${from}]`
+  }
   const code = text
     .replace(/^import \{([^}]*)\} from ("[^"]+");$/gm, (_, list, from) => {
       const taken = names(list).map(([name, local = name]) => (name === local ? name : `${name}: ${local}`))
@@ -176,7 +183,10 @@ function toCommonJs(text, file) {
   // Compiled `import`s look for this mark before they read the default export.
   if (exported.has('default')) members.push('__esModule: true')
   const value = file === piscina ? exported.get('Piscina') : `{ ${members.join(', ')} }`
-  return { code: `${shorten(`"use strict";\n${code}`)}\nmodule.exports = ${value}\n`, exported }
+  const imported =
+    packages.size > 0 ? 'const { importedPackages } = require("../../index.js").kitParts;\n' : ''
+  const short = shorten(`"use strict";\n${imported}${code}`)
+  return { code: `${short}\nmodule.exports = ${value}\n`, exported, packages: [...packages].sort() }
 }
 
 /**
@@ -229,16 +239,17 @@ function inLines(code) {
  * Writes the ES module that exports what the CommonJS file of the same name exports. A small CommonJS file is between them: Node reads the
  * whole text of a CommonJS file that an ES module imports, to find the names of its exports. For `index.js` this took longer than its code.
  */
-function writeReexport(file, exported) {
+function writeReexport(file, exported, packages) {
   const named = [...exported.keys()].filter(name => name !== 'default').sort()
   const bridge = file.replace(/js$/, 'cjs')
   const source = JSON.stringify(`./${basename(bridge)}`)
-  const target = `${'../'.repeat(file.split('/').length)}cjs/${file}`
+  const target = `${'../'.repeat(file.split('/').length)}${codeFile(file, packages)}`
   const names = named.join(', ')
   write(
     `esm/${bridge}`,
     `'use strict'\nconst all = require('${target}')\nmodule.exports = all\n0 && (module.exports = { ${names} })\n`,
   )
+  const first = packages.length > 0 ? "import './packages.js'\n" : ''
   const twin = named.find(name => exported.get(name) === exported.get('default'))
   if (file === piscina) {
     const statics = named.filter(name => name !== 'Piscina')
@@ -246,7 +257,7 @@ function writeReexport(file, exported) {
       `esm/${file}`,
       `import Piscina from ${source}\nexport { Piscina, Piscina as default }\nexport const { ${statics.join(', ')} } = Piscina\n`,
     )
-  } else if (!exported.has('default')) write(`esm/${file}`, `export { ${names} } from ${source}\n`)
+  } else if (!exported.has('default')) write(`esm/${file}`, `${first}export { ${names} } from ${source}\n`)
   else if (twin !== undefined)
     write(`esm/${file}`, `export { ${names}, ${twin} as default } from ${source}\n`)
   else {
@@ -254,6 +265,30 @@ function writeReexport(file, exported) {
     const byDefault = `import * as all from ${source}\nexport default all.default.default ?? all.default\n`
     write(`esm/${file}`, `export { ${names} } from ${source}\n${byDefault}`)
   }
+}
+
+/** An adapter that imports packages of the user has its code in a file of its own. */
+function codeFile(file, packages) {
+  return packages.length > 0 ? `cjs/${dirname(file)}/code.js` : `cjs/${file}`
+}
+
+/**
+ * Writes how an adapter gets packages of the user: by `import` for ES modules, and by `require()` for CommonJS. A bundle of ES modules must
+ * not contain the `require()` of a package that is not in the bundle.
+ */
+function importPackages(file, packages) {
+  const folder = dirname(file)
+  const imports = packages.map((from, index) => `import * as package${index} from ${from}\n`)
+  const given = packages.map((from, index) => `kitParts.importedPackages[${from}] = package${index}\n`)
+  write(
+    `esm/${folder}/packages.js`,
+    `${imports.join('')}import { kitParts } from '../../index.js'\n${given.join('')}`,
+  )
+  const required = packages.map(from => `importedPackages[${from}] ??= require(${from})\n`)
+  write(
+    `cjs/${file}`,
+    `'use strict'\nconst { importedPackages } = require('../../index.js').kitParts\n${required.join('')}module.exports = require('./code.js')\n`,
+  )
 }
 
 /** The code of all kinds of workers as an expression: an object with a function for each kind. */

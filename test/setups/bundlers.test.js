@@ -1,7 +1,7 @@
 // Programs whose bundle contains lido. Each bundler builds a program and its handler. Then Node runs the bundle.
 import assert from 'node:assert/strict'
 import { cpSync } from 'node:fs'
-import { before } from 'node:test'
+import { before, test } from 'node:test'
 import { emptyProject, install, output } from './project.js'
 import { heavyRow, row } from './row.js'
 
@@ -131,6 +131,46 @@ export default {
     await check(`out/rollup-${format}`, `main.${extension}`)
   }
   return project.versions('rollup')
+})
+
+// A bundle of ES modules has no `require()` for them, and NestJS 12 has no default export.
+test("esbuild and Rollup: lido's adapters import the packages that the bundle leaves out", {
+  skip: process.env.LIDO_SETUPS_ALL === undefined,
+  timeout: 600_000,
+}, async () => {
+  const own = await install('left-out', [
+    ...['esbuild', 'rollup', '@rollup/plugin-commonjs', '@rollup/plugin-node-resolve'],
+    ...['prom-client', '@nestjs/common@12', '@nestjs/core@12', 'reflect-metadata', 'rxjs'],
+  ])
+  own.write({
+    'main.mjs': `import { PoolModule } from 'lido/nestjs'
+import { collectPools } from 'lido/prometheus'
+console.log(typeof PoolModule, typeof collectPools)
+`,
+    'rollup.config.mjs': `import commonjs from '@rollup/plugin-commonjs'
+import { nodeResolve } from '@rollup/plugin-node-resolve'
+export default {
+  input: 'main.mjs',
+  output: { dir: 'out', entryFileNames: 'rollup.mjs' },
+  external: [/^@nestjs/, 'prom-client'],
+  plugins: [nodeResolve(), commonjs()],
+}
+`,
+  })
+  const flags = [
+    '--bundle',
+    '--platform=node',
+    '--format=esm',
+    '--external:@nestjs/*',
+    '--external:prom-client',
+  ]
+  await output(own.folder, own.path('node_modules/.bin/esbuild'), [
+    ...['main.mjs', '--outfile=out/esbuild.mjs', '--log-level=error'],
+    ...flags,
+  ])
+  await own.bin('rollup', ['-c', '--silent'])
+  for (const name of ['esbuild', 'rollup'])
+    assert.equal(await own.node(`out/${name}.mjs`), 'function function', name)
 })
 
 row('tsup', 'works without other files', asEntry, async () => {

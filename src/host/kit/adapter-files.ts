@@ -4,6 +4,9 @@ import { MissingPackageFileError } from '../backend/worker-code.js'
 
 const inBundle = new Map<string, () => URL>()
 
+/** The packages of the user that adapters import. The entry points of the adapters fill it (`scripts/build.js`). */
+export const importedPackages: Record<string, object | undefined> = {}
+
 /** @param locate returns the URL of the file that workers of this adapter load. May throw after a bundler changed it. */
 export function embedUrl(adapter: string, locate: () => URL): void {
   inBundle.set(adapter, locate)

@@ -29,7 +29,7 @@ import { Pool } from '../pool.js'
 import { engineOf } from '../pool-properties.js'
 import { Rejection } from '../task/rejection.js'
 import { RoomWaiters } from '../task/room-waiters.js'
-import { adapterFile, embedUrl, packagesFrom } from './adapter-files.js'
+import { adapterFile, embedUrl, importedPackages, packagesFrom } from './adapter-files.js'
 import { askWorkers, figuresOf, listPools } from './figures.js'
 import { adaptQueue, TaskViews } from './foreign-queue.js'
 import { Problems } from './problems.js'
@@ -50,6 +50,7 @@ export const kitParts = {
   embedUrl,
   adapterFile,
   packagesFrom,
+  importedPackages,
   importedFile,
   adaptQueue,
   TaskViews,
