@@ -28,6 +28,8 @@ function setup(build) {
   // Without `bundle`, the handler stays a file of its own. Other platforms and formats are for browsers.
   if (!bundle || !/^(node|neutral)$/.test(platform) || format === 'iife') return
   build.initialOptions.metafile = true
+  // It leads to lido's entry points for bundlers. Versions such as 0.14 do not set it themselves.
+  build.initialOptions.conditions ??= ['module']
   const handlers = new Handlers(build)
   build.onStart(() => handlers.clear())
   rewriteModules(build, handlers, async changed => ({ ...changed, ...(await handlers.settled()) }))
