@@ -1,17 +1,14 @@
 // Checks a promise of the engine that no program can see.
 import assert from 'node:assert/strict'
-import { createRequire } from 'node:module'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { TaskCancelledError } from '../shared/errors/pool-errors.js'
-import { embedWorkerCode } from './backend/worker-code.js'
 import { resolveRun } from './calls/call-terms.js'
 import { Pool } from './pool.js'
 import { engineOf } from './pool-properties.js'
 
-// Compiled tests are ES modules, where lido cannot find the files of its workers. So this test takes the code from the built package.
-const codeOfWorkers = createRequire(import.meta.url)('../../../../dist/cjs/worker/entry/all.cjs')
-Object.assign(globalThis, { codeOfWorkers })
-embedWorkerCode('codeOfWorkers', undefined)
+// Compiled tests are ES modules. They have no `__dirname`, where the published code looks for the files of workers.
+Object.assign(globalThis, { __dirname: fileURLToPath(new URL('../../../../dist/cjs', import.meta.url)) })
 
 test('cancel() of a settled task does nothing to the task that has its ticket now', async t => {
   const functions = { wait: (ms: number) => new Promise(resolve => setTimeout(resolve, ms, ms)) }

@@ -123,12 +123,13 @@ test('the slice of a task that is cancelled while it runs is on the track of its
   await pool.ready()
   const recording = record(pool)
   const cancelled = new AbortController()
-  const run = pool.run(60_000, { name: 'spin', signal: cancelled.signal })
-  const waiting = pool.run(60_000, { name: 'spin', signal: cancelled.signal })
-  const [worker] = pool.workers
-  while (worker.isIdle) await turn()
-  cancelled.abort()
-  await Promise.allSettled([run, waiting])
+  const { signal } = cancelled
+  // The second task still waits when the first one has started.
+  const onProgress = () => cancelled.abort()
+  await Promise.allSettled([
+    pool.run(0, { name: 'reportAndSpin', signal, onProgress }),
+    pool.run(60_000, { name: 'spin', signal }),
+  ])
   const { events, groups } = await readTrace(await recording.end())
   const slices = taskSlices(events).map(({ args }) => [args.taskId, args.outcome])
   assert.deepEqual(slices, [[1, 'cancelled']])

@@ -2,6 +2,7 @@
 // Plays every case. --wise selects cases that contain each combination of the values of N axes. --match selects the cases whose name
 // contains the text. Several cases run at the same time, each in its own pool. The exit code is 1 when a case failed. With
 // --until-failure the program kills itself with SIGKILL at the first failure, because a failed case may leave threads alive.
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { axes, everyCase } from './axes.js'
 import { cover } from './cover.js'
@@ -10,6 +11,8 @@ import { verdictOf } from './oracle.js'
 import { playAll } from './run.js'
 
 const flags = readFlags()
+// Compiled sources, for `--pool`, are ES modules. They have no `__dirname`, where the published code looks for the files of workers.
+globalThis.__dirname = fileURLToPath(new URL('../../dist/cjs', import.meta.url))
 const { Pool } = await import(flags.pool)
 /** Uncaught exceptions, unhandled rejections and warnings of this process. */
 const processFailures = []
