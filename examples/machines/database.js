@@ -14,6 +14,7 @@ export async function startDatabase() {
   // As root, the server runs as another user.
   chmodSync(folder, 0o777)
   const port = await freePort()
+  let log = ''
   const server = new EmbeddedPostgres({
     databaseDir: join(folder, 'data'),
     user: 'postgres',
@@ -24,12 +25,17 @@ export async function startDatabase() {
     createPostgresUser: process.getuid?.() === 0,
     // The data is temporary, so it need not survive a power cut.
     postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=300', '-k', folder],
-    onLog: () => {},
+    onLog: text => {
+      log = (log + text).slice(-2000)
+    },
     onError: () => {},
   })
   await server.initialise()
   const start = async () => {
-    await server.start()
+    // A server that ends while it starts rejects without a reason.
+    await server.start().catch(() => {
+      throw new Error(`PostgreSQL did not start. It printed:\n${log}`)
+    })
     await acceptsConnections(port)
   }
   await start()
@@ -49,12 +55,20 @@ export async function startDatabase() {
   }
 }
 
+/**
+ * Resolves to a port that no server listens on. Systems give the ports from 32768 on to outgoing connections, so a port from there may be
+ * taken before a server listens on it.
+ */
 export async function freePort() {
-  const server = createServer()
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return port
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 22_000)
+    const server = createServer()
+    const isFree = await new Promise(resolve => {
+      server.once('error', () => resolve(false))
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    })
+    if (isFree) return port
+  }
 }
 
 /** A server that has just started refuses connections for a moment. */

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { freePort } from '../../examples/machines/database.js'
 
 const portInPages = '3000'
 
@@ -57,13 +57,4 @@ export async function withServerIn(folder, page, file, use, env = {}) {
     server.kill('SIGKILL')
     await ended
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0)
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { cpSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { freePort } from '../../examples/machines/database.js'
 import { emptyProject, endGroup, output, root, tarball } from './project.js'
 import { heavyRow } from './row.js'
 
@@ -53,14 +53,6 @@ async function request(path, args, cwd) {
   } finally {
     endGroup(child)
   }
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise(resolve => server.once('listening', resolve))
-  const { port } = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return port
 }
 
 /** `flags` choose the bundler. Next.js 15 has no flag for webpack, its default. */

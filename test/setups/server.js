@@ -1,10 +1,9 @@
 // A server of a set-up: starts on a free port, answers requests, and ends with all processes that it started.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { freePort } from '../../examples/machines/database.js'
 import { endGroup } from './project.js'
 
 /** Frameworks must not send what they measure, and must not wait for an answer. */
@@ -13,15 +12,6 @@ export const quiet = {
   NEXT_TELEMETRY_DISABLED: '1',
   NUXT_TELEMETRY_DISABLED: '1',
   CI: '1',
-}
-
-export async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /**
