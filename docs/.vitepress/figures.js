@@ -246,6 +246,8 @@ function levelTable(run) {
     const gain = gainOver(row, 'piscina')
     if (gain === null || verdictOf(gain) === 'ahead') return []
     const [own, other] = ['lido', 'piscina'].map(name => formatValue(row.pools[name].median, row.unit))
+    // The ratio of two figures near 0 says nothing.
+    if (own === other) return [[titleOf(row), own, other, 'level']]
     const name = verdictOf(gain) === 'level' ? 'level' : '**behind**'
     return [[titleOf(row), own, other, `${name}: ${formatRatio(gain.median)}`]]
   })
