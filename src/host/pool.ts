@@ -179,8 +179,8 @@ export class Pool<Module = any, Default extends HandlerName<Module> = DefaultNam
 
   /**
    * Runs one task for each item of the input, and gives the results as an async iterable. It pulls an item only when a place is
-   * free (`concurrency`), so the input may be endless. Iterate over it, `await` it
-   * for an array, or call `forEach()`.
+   * free (`concurrency`), so the input may be endless. Iterate over it, `await` it for an array, or call
+   * `forEach()`.
    *
    * Throws `InvalidTaskError`. The iteration rejects with the error of the first task that fails, unless `onError` says to go on;
    * with the error of the input; with `TaskCancelledError` when `signal` is aborted; with `PoolClosedError`.

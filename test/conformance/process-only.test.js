@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { handler } from '../helpers/handler.js'
+import { isAlive } from '../helpers/is-alive.js'
 import { test } from '../helpers/pool-test.js'
 import { startProgram } from '../helpers/program.js'
 import { rejection } from '../helpers/rejection.js'
@@ -9,15 +10,6 @@ import { Journal } from './journal.js'
 
 const options = { filename: handler('conformant.js'), minWorkers: 1, maxWorkers: 1, backend: 'process' }
 const isUnix = process.platform !== 'win32'
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 
 async function untilGone(pid) {
   while (isAlive(pid)) await new Promise(resolve => setTimeout(resolve, 5))

@@ -14,6 +14,7 @@ import { commandNames, helpOf, nearest } from '../../bin/help.js'
 import { Progress } from '../../bin/progress.js'
 import { compiler } from '../../scripts/compiler.js'
 import { openFolder } from '../helpers/folder.js'
+import { isAlive } from '../helpers/is-alive.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const command = join(root, 'bin', 'lido.js')
@@ -48,15 +49,6 @@ function openProject(t, ...packages) {
     symlinkSync(join(root, 'node_modules', name), link, 'junction')
   }
   return { ...place, lido: (...args) => run(place.path, [command, ...args]) }
-}
-
-function isAlive(pid) {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
 }
 
 describe('npx lido help', () => {
